@@ -93,7 +93,7 @@ impl<F: Packet> Laws<F> {
     pub(super) fn hops(&self) -> u64 {
         match self {
             Self::Host(host) => host.sides.iter().map(Sides::hops).sum(),
-            Self::Switch(switch) => switch.hops(),
+            Self::Switch(switch) => switch.outputs.iter().map(|output| output.left.frames()).sum(),
         }
     }
 
@@ -243,7 +243,7 @@ impl Nic<Shared<'_>> for Node {
     }
     fn tells(&mut self) -> Option<(u32, u32)> {
         let Laws::Host(host) = &mut self.laws else { return None };
-        host.tells()
+        host.sides.iter_mut().find_map(|sides| sides.sender.tells(false))
     }
     fn advise(&mut self, n: u32, now: Ps, with: &mut Shared<'_>) {
         let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("a switch among NICs") };

@@ -38,6 +38,11 @@ impl Bodies {
             _ => None,
         }
     }
+    /// One frame more carries the body of this one, if that has one, or one fewer.
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, at: Option<u32>, more: bool) {
+        if more { self.share(at) } else { self.release(at) }
+    }
     /// One more frame carries the body of this one, if that has one.
     #[inline]
     pub(crate) fn share(&mut self, at: Option<u32>) {

@@ -11,7 +11,8 @@
 mod calm;
 
 use crate::check::broken;
-use crate::fast::frame::{AFTER, Entry, Frame, of_rank_in};
+use crate::fast::frame::{AFTER, Entry, Frame};
+use crate::fast::order::of_rank_in;
 use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};

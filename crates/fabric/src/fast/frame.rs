@@ -4,8 +4,7 @@ use crate::check::{Spent, broken};
 use crate::fast::bodies::Bodies;
 use crate::flows::flow_of;
 use crate::model::{
-    Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To,
-    lowered,
+    Control, Crossing, Data, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To, lowered,
 };
 use crate::net::{FrameNo, LONGEST, Net, Paths, Ps};
 use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, PointId};
@@ -575,40 +574,5 @@ impl Ring {
     }
 }
 
-impl Entry {
-    /// Its arrival as an event of the node that holds it.
-    #[inline(always)]
-    pub(crate) fn arrival(&self) -> Key {
-        (self.ready, Order::of_arrival(self.frame.kind().lane()), self.frame.input.into())
-    }
-}
-
-/// An arrival in a window that begins at `base`, as a number that is in the order of keys: half of a [`rank`](crate::model::rank).
-#[inline(always)]
-pub(crate) fn rank_in(base: Ps, (time, kind, port): Key) -> u64 {
-    (time - base).0 << 20 | (kind as u64) << 16 | port
-}
-
-/// The arrival of such a number.
-#[inline(always)]
-pub(crate) fn of_rank_in(base: Ps, rank: u64) -> Key {
-    (base + Ps(rank >> 20), Order::of_number((rank >> 16) as usize), rank & 0xFFFF)
-}
-
-/// A port's next step that may matter elsewhere, an end of a transmission or a start, as a number that is in the order of keys.
-pub(crate) type Step = u64;
-
-/// That of a time and a kind.
-#[inline(always)]
-pub(crate) fn step(time: Ps, kind: Order) -> Step {
-    2 * time.0 + u64::from(kind > Order::End)
-}
-
 /// A transmission: its start, its end, and the kind of its frame.
 pub(crate) type Begin = (Ps, Ps, Kind);
-
-/// The last step before an event.
-#[inline]
-pub(crate) fn step_before((time, kind, _): Key) -> Step {
-    step(time, Order::End).saturating_sub((kind < Order::End).into())
-}

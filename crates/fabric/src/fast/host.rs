@@ -19,7 +19,7 @@ use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::model::{
     Data, Direct, Key, Kind, MANAGED, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, Transmitter,
-    line,
+    is_stopped, line,
 };
 use crate::net::{NEVER, Net, Ps};
 use crate::spec::HostSpec;
@@ -165,7 +165,8 @@ impl Host {
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
         let (at, port, sides) = (self.moment(net), &self.port, &mut self.sides);
-        let (may, records) = (|lane| !port.is_stopped(lane), &mut wires.records);
+        let may = |lane| !is_stopped(lane, port.service, &port.paused);
+        let records = &mut wires.records;
         if let Some(frame) = sides.sender.next(may, at, records) {
             self.transmit(frame, net, wires);
         }
@@ -206,11 +207,11 @@ impl Host {
     #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         self.port.begin(None, (MANAGED, frame.len), self.now);
-        match &self.port.link {
-            Some(link) if self.port.until < net.duration => {
-                self.sides.leave(&frame, link, wires, Moment { now: self.port.until, net });
-            }
-            _ => self.port.sends = Some(frame),
+        let (now, Some(link)) = (self.port.until, &self.port.link) else { return };
+        if now >= net.duration {
+            self.port.sends = Some(frame);
+        } else {
+            self.sides.leave(&frame, link, wires, Moment { now, net });
         }
     }
 

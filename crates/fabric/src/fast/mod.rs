@@ -11,6 +11,7 @@ pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod inbox;
 mod mmu;
+pub(crate) mod order;
 pub(crate) mod records;
 #[cfg(test)]
 mod sizes;

@@ -30,11 +30,12 @@ pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{AFTER, Entry, Kind, NO_EVENT, Step, of_rank_in, step, step_before};
+use crate::fast::frame::{AFTER, Entry, Kind, NO_EVENT};
+use crate::fast::order::{Step, of_rank_in, step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind as Order, Lane, Packet, Switching, To, earlier};
+use crate::model::{Kind as Order, Lane, Packet, Switching, earlier};
 use crate::net::{Net, Ps};
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -155,40 +156,38 @@ impl Switch {
     #[inline(always)]
     fn store_unordered(&mut self, base: Ps, end: Ps, ahead: bool, net: &Net, wires: &mut Wires) -> bool {
         self.early.may_be_ahead = ahead;
+        let Wires { inboxes, bodies, .. } = &mut *wires;
         let first = self.inbox as usize;
-        for input in 0..self.linked {
-            while let Some(inbox) = wires.inboxes.get_mut(first + input) {
-                let (mut taken, mut other) = (0, None);
-                while let Some(entry) = inbox.arrived_before(taken, end) {
-                    let f = &entry.frame;
-                    if !f.passes_as_data() {
-                        other = Some(*entry);
-                        break;
-                    }
+        let mine = inboxes.get_mut(first..first + self.linked).unwrap_or_default();
+        for (input, inbox) in mine.iter_mut().enumerate() {
+            let Some(mut entry) = inbox.arrived_before(0, end) else { continue };
+            let mut taken = 0;
+            loop {
+                let f = &entry.frame;
+                let (stored, out) = if f.passes_as_data() {
                     let out = usize::from(f.output(net, self.index, &mut self.management.paths));
-                    let stored = calm::store_calmly(self, out, input, entry);
-                    taken += u32::from(stored.is_some());
-                    if stored != Some(false) {
-                        if stored.is_none() || !self.early.may_be_ahead {
-                            inbox.skip_many(taken);
-                            self.unstore(base, wires);
-                            return false;
-                        }
-                        self.early.ran_out |= bit(out);
+                    (calm::store_calmly(self, out, input, entry), out)
+                } else if f.kind() == Kind::Control && calm::store_control(self, entry.ready, f, net, bodies)
+                {
+                    (Some(false), 0)
+                } else {
+                    (None, 0)
+                };
+                taken += u32::from(stored.is_some());
+                if stored != Some(false) {
+                    if stored.is_none() || !self.early.may_be_ahead {
+                        inbox.skip_many(taken);
+                        self.unstore(base, wires);
+                        return false;
                     }
+                    self.early.ran_out |= bit(out);
                 }
-                inbox.skip_many(taken);
-                let Some(Entry { ready, frame }) = other else { break };
-                // Frames to a point take turns in order, and probes may be looked at. Other control takes no memory, and only waits.
-                let waits = frame.kind() == Kind::Control && !frame.is_probe();
-                if !waits || matches!(frame.goes_to(), To::Point(_)) {
-                    self.unstore(base, wires);
-                    return false;
+                match inbox.arrived_before(taken, end) {
+                    Some(next) => entry = next,
+                    None => break,
                 }
-                inbox.skip_many(1);
-                self.now = ready;
-                self.forward(frame, &mut (net, &mut *wires));
             }
+            inbox.skip_many(taken);
         }
         hit(Mark::CalmWindow);
         true

@@ -14,8 +14,9 @@ use early::Due;
 use port::{Line, Looks, Place};
 pub(crate) use port::{Port, Sent, ToCome, Transmission};
 
-use crate::fast::frame::{Begin, NO_EVENT, Ring, Step};
+use crate::fast::frame::{Begin, Entry, Frame, NO_EVENT, Ring};
 use crate::fast::mmu::Mmu;
+use crate::fast::order::Step;
 use crate::fast::wires::Wires;
 use crate::model::{Key, Management, Memory, Point, Switching};
 use crate::net::{Net, Ps};
@@ -171,6 +172,14 @@ impl Switch {
     #[inline]
     pub(crate) fn rare_before(&self, end: Ps) -> Key {
         if self.rare.0 < end { self.rare } else { NO_EVENT }
+    }
+    /// Control that counts from `ready` on takes its place in the queue of an output.
+    #[inline]
+    pub(crate) fn put_control(&mut self, out: usize, ready: Ps, frame: &Frame) {
+        let Port { ahead, line, .. } = &mut self.ports[out];
+        ahead.control.place(&mut ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
+        ahead.bytes += u64::from(frame.len);
+        line.needs_exact = true;
     }
     /// The transmission in progress ends, at its own time.
     #[inline]

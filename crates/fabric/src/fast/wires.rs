@@ -174,10 +174,8 @@ impl Outside<Frame> for Wires {
     fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
         self.bodies.probe(frame.ext).into_iter().for_each(|(_, kept)| *kept = probe);
     }
-    fn share(&mut self, frame: &Frame) {
-        self.bodies.share(frame.body());
-    }
-    fn release(&mut self, frame: &Frame) {
-        self.bodies.release(frame.body());
+    #[inline(always)]
+    fn carry(&mut self, frame: &Frame, more: bool) {
+        self.bodies.carry(frame.body(), more);
     }
 }

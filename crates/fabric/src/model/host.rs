@@ -62,7 +62,11 @@ impl<F: Packet> Sides<F> {
     #[inline(always)]
     pub(crate) fn next_due(&self, mut first: Key) -> Key {
         // From the last kind of a moment to the first.
-        let mut due = |time, kind, index| first = if time <= first.0 { (time, kind, index) } else { first };
+        let mut due = |time, kind, index| {
+            if time <= first.0 {
+                first = (time, kind, index);
+            }
+        };
         // A loop would be unrolled for the one source that a host mostly has.
         if let [source] = &self.sources[..] {
             due(source.next, Kind::Slot, 0);
@@ -408,11 +412,6 @@ impl<F: Packet> Host<F> {
     pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_, impl Outside<F>>) {
         self.sides.iter_mut().for_each(|sides| sides.sender.advise(n, turn.now));
         self.settle(u8::MAX, turn);
-    }
-
-    /// What another NIC of its machine is to be advised of.
-    pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
-        self.sides.iter_mut().find_map(|sides| sides.sender.tells(false))
     }
 
     /// When something stopped the run here, ps.

@@ -84,4 +84,4 @@ pub(crate) use records::Records;
 pub(crate) use rest::Rest;
 pub(crate) use sent::Report;
 pub(crate) use switch::{Output, Switch};
-pub(crate) use switching::{By, Outlet, Switching};
+pub(crate) use switching::{By, Outlet, Switching, spread};

@@ -123,10 +123,8 @@ pub(crate) trait Outside<F: Packet>: 'static {
     fn probe(&mut self, frame: &F) -> Option<(FlowId, Probe)>;
     /// A congestion point has written into it.
     fn write_probe(&mut self, frame: &mut F, probe: Probe);
-    /// One more frame carries what this one does, or one fewer.
-    fn share(&mut self, _: &F) {}
-    /// See above.
-    fn release(&mut self, _: &F) {}
+    /// One frame more carries what this one does, or one fewer.
+    fn carry(&mut self, _: &F, _more: bool) {}
 }
 
 impl Frame {

@@ -167,10 +167,6 @@ impl<T, P: AsRef<[Paused]>> Transmitter<T, P> {
     pub(crate) fn is_stopped(&self, lane: Lane) -> bool {
         is_stopped(lane, self.rate(lane), self.paused.as_ref())
     }
-    /// May a frame of this lane start now?
-    pub(crate) fn may_start(&self, lane: Lane) -> bool {
-        self.sends.is_none() && !self.is_stopped(lane)
-    }
     /// A frame of this lane and length, which may start, starts: the end of its transmission is planned.
     #[inline]
     pub(crate) fn start<O>(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut Turn<'_, O>) {

@@ -137,7 +137,7 @@ impl<F: Packet> Output<F> {
                 Lane::Control => &*control,
                 Lane::Data(class) => &data[usize::from(class)].frames,
             };
-            if !port.may_start(lane) {
+            if port.sends.is_some() || port.is_stopped(lane) {
                 return Offer::Stopped;
             }
             match queue.front() {
@@ -284,11 +284,6 @@ impl<F: Packet> Switch<F> {
         books.kept.queues = queues;
         books
     }
-
-    /// Data and control frames that have left.
-    pub(crate) fn hops(&self) -> u64 {
-        self.outputs.iter().map(|o| o.left.frames()).sum()
-    }
 }
 
 impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
@@ -350,15 +345,15 @@ impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
         self.outputs[out].waiting(class).0 > 0
     }
     #[inline]
-    fn finish(&mut self, out: usize, turn: &mut Turn<'n, O>) -> (F, Option<Link>, bool) {
+    fn finish(&mut self, out: usize, turn: &mut Turn<'n, O>) -> (F, bool, bool) {
         let output = &mut self.outputs[out];
-        let (lane, link) = output.port.end(turn);
+        let lane = output.port.end(turn).0;
         let frame = output.pop(lane);
         if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
             let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
             kept.push((turn.now, -i32::from(len), bits));
         }
-        (frame, Some(link), self.management.at_start)
+        (frame, false, self.management.at_start)
     }
     fn take_waiting(&mut self, (out, class): At) -> Option<F> {
         let sending = self.outputs[out].waiting(class).1;

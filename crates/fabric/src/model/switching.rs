@@ -37,6 +37,21 @@ pub(crate) struct Outlet<'a> {
     pub(crate) of_class: Option<&'a mut PortOutcome>,
 }
 
+/// Control goes on by these outputs: a frame for each is put there, and carries what the first does, which goes itself.
+#[inline(always)]
+pub(crate) fn spread<W>(
+    outputs: impl Iterator<Item = usize>,
+    with: &mut W,
+    carry: impl Fn(&mut W, bool),
+    mut put: impl FnMut(usize, &mut W),
+) {
+    outputs.for_each(|out| {
+        carry(with, true);
+        put(out, with);
+    });
+    carry(with, false);
+}
+
 /// A switch in a run of `'n`; `C` is what its acts need besides.
 pub(crate) trait Switching<'n, C> {
     /// A frame, as it keeps them.
@@ -78,8 +93,8 @@ pub(crate) trait Switching<'n, C> {
     fn is_still(&self, out: usize) -> bool;
     /// Does a frame wait?
     fn has_waiting(&self, at: At) -> bool;
-    /// The transmission of an output ends: its frame; the link, if it does not stand there yet; and whether its memory is free already.
-    fn finish(&mut self, out: usize, with: &mut C) -> (Self::Frame, Option<Link>, bool);
+    /// The transmission of an output ends: its frame, whether that stands on the link already, and whether its memory is free.
+    fn finish(&mut self, out: usize, with: &mut C) -> (Self::Frame, bool, bool);
     /// Takes the first frame that waits out of its queue.
     fn take_waiting(&mut self, at: At) -> Option<Self::Frame>;
     /// An output as its congestion point sees it, which has counted all but what is ahead.
@@ -261,7 +276,7 @@ pub(crate) trait Switching<'n, C> {
             management.watchdogs.drop_one(at);
         }
         management.refuse(at, data.as_ref(), why, (result, of_class), now);
-        Self::outside(with).release(frame);
+        Self::outside(with).carry(frame, false);
         // The record can still be read until another begins.
         Self::records(with).close(frame.record());
     }
@@ -273,9 +288,10 @@ pub(crate) trait Switching<'n, C> {
     /// The last bit of a frame has left. It goes on the link, if it is not there, and its memory is free, if it was not.
     #[inline]
     fn end(&mut self, out: usize, with: &mut C) {
-        let (frame, link, freed) = &self.finish(out, with);
-        self.outlet((out, 0)).left.count(frame.lane(), frame.bytes());
-        link.iter().for_each(|link| self.send(link, frame, false, with));
+        let (frame, sent, freed) = &self.finish(out, with);
+        let Outlet { left, link, .. } = self.outlet((out, 0));
+        left.count(frame.lane(), frame.bytes());
+        link.filter(|_| !sent).iter().for_each(|link| self.send(link, frame, false, with));
         if let (Lane::Data(_), false) = (frame.lane(), *freed) {
             self.free(out, frame, with);
         }
@@ -333,14 +349,11 @@ pub(crate) trait Switching<'n, C> {
         if matches!(way, NextHop::Output(out) if self.probed(out.into(), &mut frame, with)) {
             way = NextHop::Nowhere;
         }
-        for out in way.outputs(net, node, frame.input()) {
-            Self::outside(with).share(&frame);
-            match frame.lane() {
-                Lane::Data(_) => self.arrive(out, &mut { frame }, with),
-                _ => self.push(out, &frame, with),
-            }
-        }
-        Self::outside(with).release(&frame);
+        let carry = |with: &mut C, more: bool| Self::outside(with).carry(&frame, more);
+        spread(way.outputs(net, node, frame.input()), with, carry, |out, with| match frame.lane() {
+            Lane::Data(_) => self.arrive(out, &mut { frame }, with),
+            _ => self.push(out, &frame, with),
+        });
     }
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
     fn probed(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C) -> bool {

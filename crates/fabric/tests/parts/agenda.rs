@@ -1,7 +1,7 @@
 //! The order of events.
 
 use super::*;
-use crate::fast::frame::{of_rank_in, rank_in, step, step_before};
+use crate::fast::order::{of_rank_in, rank_in, step, step_before};
 
 /// Ranks are in the order of keys, and each says its key.
 #[test]

@@ -1,8 +1,9 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
 use crate::check::broken;
-use crate::fast::frame::{Entry, of_rank_in, rank_in};
+use crate::fast::frame::Entry;
 use crate::fast::inbox::Inbox;
+use crate::fast::order::{of_rank_in, rank_in};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, Lane, Packet, place_of_data};
@@ -38,7 +39,8 @@ impl Scratch {
             while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
                 data_only &= e.frame.is_data();
-                self.keys.push(rank_in(base, e.arrival()));
+                let kind = Kind::of_arrival(e.frame.kind().lane());
+                self.keys.push(rank_in(base, (e.ready, kind, p as u64)));
             }
         }
         self.keys.sort_unstable();

@@ -6,8 +6,9 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Begin, Entry, Kind, Step, step};
+use crate::fast::frame::{Begin, Entry, Kind};
 use crate::fast::mmu::Mmu;
+use crate::fast::order::{Step, step};
 use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
 use crate::model::{Kind as Order, Lane, Packet, Records, next_start, rate_of, transmission};

@@ -14,7 +14,8 @@
 use super::arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{Entry, Frame, of_rank_in};
+use crate::fast::frame::{Entry, Frame};
+use crate::fast::order::of_rank_in;
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};

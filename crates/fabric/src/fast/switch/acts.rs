@@ -7,7 +7,7 @@ use crate::fast::wires::Wires;
 use crate::model::{
     At, By, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Signal, Switching,
 };
-use crate::net::{Link, Net, Ps};
+use crate::net::{Net, Ps};
 use crate::spec::WatchdogAction;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Queue, Ramp, Rate};
@@ -66,10 +66,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         self.ports[out].has_waiting()
     }
     #[inline(always)]
-    fn finish(&mut self, out: usize, (_, wires): &mut With<'n, 'w>) -> (Frame, Option<Link>, bool) {
-        let (now, port) = (self.now, &mut self.ports[out]);
-        let (frame, launched, freed) = port.finish(now, &mut wires.records);
-        (frame, port.place.link.filter(|_| !launched), freed)
+    fn finish(&mut self, out: usize, (_, wires): &mut With<'n, 'w>) -> (Frame, bool, bool) {
+        self.ports[out].finish(self.now, &mut wires.records)
     }
     fn take_waiting(&mut self, (out, _): At) -> Option<Frame> {
         self.ports[out].take_waiting()
@@ -114,12 +112,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
                 port.queued += u64::from(frame.len);
                 port.data.push_back(&entry);
             }
-            // It takes no memory, and the transmitter is replayed from the times of what waits: so it may come before its time.
             Lane::Control => {
-                let Port { ahead, line, .. } = &mut self.ports[out];
-                ahead.control.place(&mut ahead.last, &entry, Some(frame.input));
-                ahead.bytes += u64::from(frame.len);
-                line.needs_exact = true;
+                self.put_control(out, self.now, frame);
                 self.outdate(out);
             }
             Lane::Pause => {

@@ -6,8 +6,11 @@
 //! * Marks: CalmWindow.
 
 use super::{Switch, near};
-use crate::fast::frame::Entry;
+use crate::fast::bodies::Bodies;
+use crate::fast::frame::{Entry, Frame};
 use crate::marks::{Mark, hit};
+use crate::model::{Packet, To, spread};
+use crate::net::{Net, Ps};
 use cnsim_scheme_api::RampAt;
 
 /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
@@ -62,4 +65,25 @@ fn store_near(switch: &mut Switch, out: usize, input: usize, entry: &Entry) -> O
     hit(Mark::Near);
     near::note_holder(switch, out, input);
     Some(switch.ports[out].put_calmly(entry))
+}
+
+/// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something does. It takes no
+/// memory there, and the transmitter is replayed from the times of what waits.
+#[inline(never)]
+pub(crate) fn store_control(
+    switch: &mut Switch,
+    ready: Ps,
+    frame: &Frame,
+    net: &Net,
+    bodies: &mut Bodies,
+) -> bool {
+    // Frames to a point take turns in order, and probes may be looked at.
+    if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
+        return false;
+    }
+    let way = frame.way(net, switch.index, &mut switch.management.paths);
+    let outputs = way.outputs(net, switch.management.id, frame.input);
+    let carry = |bodies: &mut Bodies, more: bool| bodies.carry(frame.body(), more);
+    spread(outputs, bodies, carry, |out, _| switch.put_control(out, ready, frame));
+    true
 }

@@ -10,7 +10,7 @@
 
 use super::Switch;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::Step;
+use crate::fast::order::Step;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::{Net, Ps};
