@@ -145,8 +145,7 @@ mod tests {
     #[test]
     fn a_path_is_found_once_and_is_its_own() {
         let mut paths = Salts::default().paths(Routing::ForkHash, 320);
-        let port =
-            |(dst, flow, number): (u32, u32, u32)| (dst << 12 ^ flow << 3 ^ number >> 14 ^ number & 1) as u16;
+        let port = |(dst, flow, n): (u32, u32, u32)| (dst << 12 ^ flow << 3 ^ n >> 14 ^ n & 1) as u16;
         let seen = |i: u32| (i % 7, i / 4 % 90, (i % 4 / 2) << 16 | [BACK, 2][i as usize % 2]);
         for seen in (0..16_000).map(seen) {
             assert_eq!(paths.of(seen, |_| port(seen)), port(seen), "{seen:?}");

@@ -2,11 +2,10 @@
 
 use cnsim_scheme_api::Time;
 use std::cmp::Ordering;
-use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub};
 
 /// Picoseconds: a moment of a run, or a length of time. It computes as the number in it does, where [`Time`] saturates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[repr(transparent)]
 pub(crate) struct Ps(pub(crate) u64);
 
 /// The number of a frame in its flow or on its connection, from 0 on: as many precede it.
@@ -66,10 +65,6 @@ impl Ord for Ps {
         self.0.cmp(&other.0)
     }
     #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(self.0.max(other.0))
-    }
-    #[inline(always)]
     fn min(self, other: Self) -> Self {
         Self(self.0.min(other.0))
     }
@@ -79,13 +74,6 @@ impl AddAssign for Ps {
     #[inline(always)]
     fn add_assign(&mut self, by: Self) {
         self.0 += by.0;
-    }
-}
-
-impl SubAssign for Ps {
-    #[inline(always)]
-    fn sub_assign(&mut self, by: Self) {
-        self.0 -= by.0;
     }
 }
 

@@ -78,9 +78,7 @@ impl Guest {
     /// Is it at rest? Nothing rests where there are several classes.
     pub(super) fn rest(&mut self, net: &Net) -> Rest {
         match &mut self.laws {
-            Laws::Switch(switch) if net.classes.len() == 1 => {
-                Switching::<Turn<'_, Wires>>::rest(&mut **switch)
-            }
+            Laws::Switch(own) if net.classes.len() == 1 => Switching::<Turn<'_, Wires>>::rest(&mut **own),
             _ => Err(None),
         }
     }

@@ -49,8 +49,7 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        let fast =
-            self.hosts.iter().map(|host| host.sides.hops()).chain(self.switches.iter().map(Switch::hops));
+        let fast = self.hosts.iter().map(|h| h.sides.hops()).chain(self.switches.iter().map(Switch::hops));
         fast.chain(self.guests.iter().map(|guest| guest.laws.hops())).sum()
     }
 

@@ -273,7 +273,7 @@ impl Driver<'_> {
         stretch(self.net, self.spec, &options, Some(start))
     }
 
-    /// Compares a phase that was taken with the simulated one. As windows lie otherwise, one of them may have come to rest earlier, before
+    /// Compares a phase that was taken with the simulated one. As windows lie otherwise, one of them may have come to rest before
     /// what the other one holds, too: then only what programs heard in both is compared.
     fn verify(&mut self, old: &Record, new: &Record) -> Result<(), RunError> {
         let moved = Moved { by: new.start - old.start, flows: &self.flows };
@@ -286,8 +286,7 @@ impl Driver<'_> {
         let counted = |record: &Record, until: Ps, moved: Option<&Moved<'_>>| {
             let mut all = self.blank()?;
             for (id, books) in &record.books {
-                let hashes =
-                    self.books.get(id).map_or_else(Default::default, |sum| (sum.events, sum.moments));
+                let hashes = self.books.get(id).map_or_else(Default::default, |s| (s.events, s.moments));
                 let sum = all.entry(*id).and_modify(|sum| (sum.events, sum.moments) = hashes);
                 sum.and_modify(|sum| sum.absorb(books, until, moved, self.net));
             }

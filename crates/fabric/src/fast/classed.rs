@@ -11,13 +11,12 @@
 mod calm;
 
 use crate::check::broken;
-use crate::fast::frame::{AFTER, Entry, Frame};
+use crate::fast::frame::{AFTER, Entry, Frame, Ps};
 use crate::fast::order::of_rank_in;
 use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, Switch as Whole, Switching, Turn, rank};
-use crate::numbers::Ps;
 pub(crate) use calm::Calm;
 
 impl Whole<Frame> {

@@ -6,11 +6,12 @@ use crate::flows::flow_of;
 use crate::model::{
     Control, Crossing, Data, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To, lowered,
 };
-use crate::net::{FrameNo, LONGEST, Net, Paths, Ps};
+use crate::net::{FrameNo, LONGEST, Net, Paths};
 use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, PointId};
 use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::NO_EVENT;
+pub(crate) use crate::numbers::{NEVER, Ps};
 pub(crate) use crate::spec::SMALLEST as CONTROL;
 
 /// Where a broadcast control frame goes.

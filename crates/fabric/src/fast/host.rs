@@ -56,10 +56,8 @@ impl Sides<Frame> {
     /// Takes data in from which nothing follows, where no faults of the port can: false for another frame.
     #[inline(always)]
     fn absorb(&mut self, sound: bool, frame: &Frame, at: Moment<'_>) -> bool {
-        let failure = &mut self.sender.journal.failure;
-        sound
-            && frame.is_plain_data()
-            && !self.receiver.take((|| frame.data_header(), frame.len), at, failure)
+        let (own, failure) = ((|| frame.data_header(), frame.len), &mut self.sender.journal.failure);
+        sound && frame.is_plain_data() && !self.receiver.take(own, at, failure)
     }
 
     /// Carries out what follows from a frame of a class that has arrived now. [`Self::absorb`] has seen it.
@@ -121,17 +119,8 @@ impl Host {
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let port = Transmitter::new(0, Some(link), [Paused::default()]);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
-        let mut host = Self {
-            due: Ps(0),
-            now: Ps(0),
-            alone_until: Ps(0),
-            simple,
-            kick: false,
-            inbox: 0,
-            tick: Ps(0),
-            port,
-            sides,
-        };
+        let (due, now, tick) = (Ps(0), Ps(0), Ps(0));
+        let mut host = Self { due, now, alone_until: due, simple, kick: false, inbox: 0, tick, port, sides };
         host.note_ticks();
         host
     }

@@ -1,7 +1,6 @@
 //! Frames on their way to a receiving port.
 
-use crate::fast::frame::{Entry, Frame, Ring};
-use crate::numbers::Ps;
+use crate::fast::frame::{Entry, Frame, Ps, Ring};
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 

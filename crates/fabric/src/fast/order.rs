@@ -1,8 +1,7 @@
 //! The order of events in numbers that are shorter than a [`rank`](crate::model::rank): `tests/parts/agenda.rs` holds them against the keys.
 
-use super::frame::Entry;
+use super::frame::{Entry, Ps};
 use crate::model::{Key, Kind};
-use crate::numbers::Ps;
 
 impl Entry {
     /// Its arrival as an event of the node that holds it.

@@ -35,7 +35,7 @@ use crate::fast::order::{Step, of_rank_in, step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind as Order, Lane, Packet, Switching, earlier};
+use crate::model::{Kind as Order, Lane, Packet, Switching};
 use crate::net::{Net, Ps};
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -82,11 +82,8 @@ impl Switch {
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: Ps, end: Ps, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         let near = self.mmu.memory.is_shared() && !self.has_room(end - base, net);
-        if near
-            && !self.bound_inputs(end, wires, scratch)
-            && self.was_quiet
-            && self.free_begun(base, net, wires)
-        {
+        let unbound = near && !self.bound_inputs(end, wires, scratch);
+        if unbound && self.was_quiet && self.free_begun(base, net, wires) {
             self.bound_inputs(end, wires, scratch);
         }
         // Of a shared buffer, one output alone may stay in step longer than it holds frames of inputs in XOFF.
@@ -229,7 +226,7 @@ impl Switch {
             let free = arrival.1 == Order::Data && self.steps.in_step == 0;
             if !(free && arrival.0 < self.rare.0) {
                 let rare = self.rare_before(end);
-                let first = earlier(arrival, rare);
+                let first = arrival.min(rare);
                 if first.0 >= end {
                     break;
                 }

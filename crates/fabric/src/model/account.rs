@@ -212,7 +212,7 @@ impl Accounts {
     /// The frame that goes was sent before.
     pub(super) fn again(&mut self, len: u16) {
         let (spent, time) = (&mut self.flows[self.last].spent, self.tx.time(len));
-        spent[SourcePart::Sending as usize] -= time;
+        spent[SourcePart::Sending as usize].0 -= time.0;
         self.leaving = Some(*spent);
         spent[SourcePart::Again as usize] += time;
     }

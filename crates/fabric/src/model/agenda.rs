@@ -43,18 +43,6 @@ pub(crate) type Key = (Ps, Kind, u64);
 /// What comes in no run.
 pub(crate) const NO_EVENT: Key = (NEVER, Kind::Tick, 0);
 
-/// Is one event before another? Compared as bare numbers, which takes fewer instructions.
-#[inline(always)]
-pub(crate) fn precedes(one: Key, other: Key) -> bool {
-    (one.0.0, one.1, one.2) < (other.0.0, other.1, other.2)
-}
-
-/// The earlier of two.
-#[inline(always)]
-pub(crate) fn earlier(one: Key, other: Key) -> Key {
-    if precedes(other, one) { other } else { one }
-}
-
 /// The rank of a key: one number in the order of keys, so that one comparison takes the place of three. A time above all runs is
 /// as good as [`NEVER`].
 pub(crate) fn rank((time, kind, number): Key) -> u128 {

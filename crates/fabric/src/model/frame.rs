@@ -194,10 +194,9 @@ impl Says {
 
 impl Control {
     /// One of the two frames that open a flow's connection: to its destination, or back to its source. It is a NACK of nothing.
-    pub(crate) fn opening(flow: FlowId, to: u32, sent_at: Ps) -> Self {
-        let feedback =
-            Feedback::Acknowledgement { acked: 0, sent_at: sent_at.0, marked: false, gap: true, record: 0 };
-        Self { flow, to: To::Host(to), says: Says::Feedback(feedback, 0) }
+    pub(crate) fn opening(flow: FlowId, to: u32, at: Ps) -> Self {
+        let says = Feedback::Acknowledgement { acked: 0, sent_at: at.0, marked: false, gap: true, record: 0 };
+        Self { flow, to: To::Host(to), says: Says::Feedback(says, 0) }
     }
     /// Of an acknowledgement: source, destination and number, as data has them. It goes back to the flow's source, or opens a connection
     /// and goes to the destination.

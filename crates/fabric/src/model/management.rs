@@ -2,7 +2,7 @@
 //!
 //! Both ways to run call it ([`super::switching`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, earlier};
+use super::agenda::{Direct, Key, Kind, Moment};
 use super::fault::PortFaults;
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::{Loss, Refusal};
@@ -167,7 +167,7 @@ impl Management {
         let message = self.own_messages.front().map_or(NEVER, |o| o.0);
         let mut next = (change.0, Kind::Change, change.1);
         if self.guarded {
-            next = earlier(next, (self.faults.next().min(self.watchdogs.next()), Kind::Change, 0));
+            next = next.min((self.faults.next().min(self.watchdogs.next()), Kind::Change, 0));
         }
         for later in [
             (message, Kind::Control, ports as u64),

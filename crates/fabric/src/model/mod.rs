@@ -65,9 +65,7 @@ mod turns;
 mod voq;
 mod watchdog;
 
-pub(crate) use agenda::{
-    Agenda, Direct, Key, Kind, Moment, NO_EVENT, Turn, earlier, of_rank, place_of_data, precedes, rank,
-};
+pub(crate) use agenda::{Agenda, Direct, Key, Kind, Moment, NO_EVENT, Turn, of_rank, place_of_data, rank};
 pub(crate) use frame::{
     Body, Control, Crossing, Data, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, lowered,
 };

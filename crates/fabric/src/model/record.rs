@@ -123,8 +123,7 @@ impl Deliveries {
             Incomplete { src, bytes, start, nth, missing: 0, flow, class }
         }));
         let host = NodeId(host);
-        let flow =
-            |(src, bins): &(u32, PerBin)| (SeriesKind::Flow { src: NodeId(*src), dst: host }, bins.rates());
+        let flow = |(src, b): &(u32, PerBin)| (SeriesKind::Flow { src: NodeId(*src), dst: host }, b.rates());
         let all = detail.all.iter().map(|bins| (SeriesKind::Delivered { host }, bins.rates()));
         let series = all.chain(detail.by_flow.iter().map(flow));
         let series = series.map(|(kind, values)| Series { kind, bin: net.record.bin, values }).collect();

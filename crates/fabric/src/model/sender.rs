@@ -187,10 +187,8 @@ impl<F: Packet> Sender<F> {
     /// Does anything wait here for the transmitter?
     #[inline(always)]
     pub(crate) fn waits(&self) -> bool {
-        self.holds_others()
-            || !self.queues.fifo.is_empty()
-            || self.queues.voqs.is_some()
-            || !self.transfers.is_idle()
+        let Queues { fifo, voqs, .. } = &self.queues;
+        self.holds_others() || !fifo.is_empty() || voqs.is_some() || !self.transfers.is_idle()
     }
 
     /// XOFF or XON arrives at its transmitter, unless a fault lets the host ignore it.
@@ -205,7 +203,7 @@ impl<F: Packet> Sender<F> {
 
     /// A finite flow begins, with its queue pair at an initial rate; or it is a message more on a connection.
     pub(crate) fn begin(&mut self, flow: FlowQueue, initial_rate: Option<Rate>, at: Moment<'_>) {
-        if let Some((message, of)) = flow.pair.map(|flow| (flow, at.net.flows.connection(flow)))
+        if let Some((message, of)) = flow.pair.map(|f| (f, at.net.flows.connection(f)))
             && message != of
         {
             return self.more(of, flow.bytes, at);

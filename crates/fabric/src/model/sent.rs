@@ -224,9 +224,8 @@ impl SentFrames {
             return None;
         }
         let unknown = |f: &FrameNo| !self.rare.reported.has(*f);
-        let below =
-            self.lost_below.max(self.una).to(self.top).find(|f| unknown(f) && !self.rare.again.has(*f));
-        below.or_else(|| self.una.to(self.next).rev().find(unknown).filter(|_| !self.repair.rescued))
+        let one = self.lost_below.max(self.una).to(self.top).find(|f| unknown(f) && !self.rare.again.has(*f));
+        one.or_else(|| self.una.to(self.next).rev().find(unknown).filter(|_| !self.repair.rescued))
     }
     /// Does recovery by SACK last?
     fn repairs_by_report(&self, by: &Reliability) -> bool {

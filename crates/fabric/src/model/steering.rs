@@ -382,9 +382,7 @@ impl<F: Packet> Sender<F> {
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
         let narrows = match (own, &mut self.pairs) {
-            (Some(flow), Some(pairs)) => {
-                pairs.take_window(flow, limiter.state.acks.window, limiter.state.rate)
-            }
+            (Some(f), Some(pairs)) => pairs.take_window(f, limiter.state.acks.window, limiter.state.rate),
             _ => false,
         };
         let lowers = (narrows || limiter.state.rate < rate) && limiter.slowed != Slowed::Begins;

@@ -255,10 +255,8 @@ impl<F: Packet> Switch<F> {
         let Moment { now, net } = turn.moment();
         if frame.is_data() {
             let point = self.outputs[at.0].data[at.1].point.as_deref();
-            point
-                .and_then(Point::stamp)
-                .into_iter()
-                .for_each(|stamp| frame.stamp(stamp, turn.out.beside().0));
+            let stamp = point.and_then(Point::stamp);
+            stamp.into_iter().for_each(|stamp| frame.stamp(stamp, turn.out.beside().0));
             if let Some(port) = point.filter(|point| point.departures).map(|point| point.port) {
                 let mut seen = frame.seen(net, false, turn.out.beside().0);
                 self.wake(at, Verb::Departure(&mut seen), (), turn);

@@ -157,8 +157,7 @@ impl Lanes {
 
     /// The frame that goes next: `offer` takes one from a lane, if its first is no longer than this.
     pub(crate) fn next<T>(&mut self, mut offer: impl FnMut(Lane, i64) -> Offer<T>) -> Option<T> {
-        let mut take =
-            |lane| if let Offer::Frame(frame, ..) = offer(lane, i64::MAX) { Some(frame) } else { None };
+        let mut take = |lane| if let Offer::Frame(f, ..) = offer(lane, i64::MAX) { Some(f) } else { None };
         let first = ahead(&mut take)
             .or_else(|| self.weights.strict.iter().find_map(|class| take(Lane::Data(*class))));
         first.or_else(|| self.next_by_weight(offer))

@@ -42,8 +42,7 @@ impl SharedSpec {
         let (all, memories) = (ports * classes.len(), switch.memories(classes));
         let lossless: Vec<_> = (0..classes.len()).filter(|c| switch.pauses(&classes[*c])).collect();
         let own = lossless.iter().filter_map(|class| self.inputs.get(class * ports..(class + 1) * ports));
-        let sums =
-            own.flatten().fold((Bytes::ZERO, Bytes::ZERO), |sum, i| (sum.0 + i.reserve, sum.1 + i.headroom));
+        let sums = own.flatten().fold((Bytes::ZERO, Bytes::ZERO), |s, i| (s.0 + i.reserve, s.1 + i.headroom));
         let kept = sums.0 + self.headroom.map_or(sums.1, |pool| pool.min(sums.1));
         let lossy = if memories.len() > 1 { self.lossy } else { Bytes::ZERO };
         if *organisation != Organisation::Input || matches!(pause, Some(PauseSpec { global: true, .. })) {

@@ -8,10 +8,9 @@
 //! * Bench row: w2-classes.
 //! * Marks: Classes.
 
-use crate::fast::frame::{Entry, Frame};
+use crate::fast::frame::{Entry, Frame, NEVER, Ps};
 use crate::fast::wires::Wires;
 use crate::model::{Host, Key, Kind, Packet, Sides, Turn, rank};
-use crate::numbers::{NEVER, Ps};
 
 impl Host<Frame> {
     /// Runs it up to `end` (exclusive). Its receiving port has this number at the worker.

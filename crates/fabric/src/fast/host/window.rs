@@ -18,7 +18,7 @@ use super::Host;
 use crate::fast::frame::{AFTER, Entry, NO_EVENT};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, MANAGED, Moment, Sides, precedes};
+use crate::model::{Key, Kind, MANAGED, Moment, Sides};
 use crate::net::{NEVER, Net, Ps};
 use std::slice::from_mut;
 
@@ -109,7 +109,7 @@ impl Host {
     #[inline(always)]
     fn go_on(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         let mut next = self.next_other();
-        if self.kick && next > self.now && precedes((self.now, Kind::Start, 0), limit) {
+        if self.kick && next > self.now && (self.now, Kind::Start, 0) < limit {
             hit(Mark::StartedAtOnce);
             self.execute((self.now, Kind::Start, 0), net, wires);
             next = self.next_other();
@@ -160,7 +160,7 @@ impl Host {
     #[inline(never)]
     fn send_one(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
         let key = self.next_own();
-        if !precedes(key, limit) {
+        if key >= limit {
             self.due = key.0;
             return false;
         }
@@ -202,7 +202,7 @@ impl Host {
             let other = self.alone_until;
             if next >= limit.0.min(other) {
                 self.due = next.min(other);
-                return !precedes((other, Kind::Control, 0), limit);
+                return (other, Kind::Control, 0) >= limit;
             }
             self.now = next;
             if waits && free < slot {

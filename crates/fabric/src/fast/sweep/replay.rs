@@ -6,13 +6,12 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Begin, Entry, Kind};
+use crate::fast::frame::{Begin, Entry, Kind, NEVER, Ps};
 use crate::fast::mmu::Mmu;
 use crate::fast::order::{Step, step};
 use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
 use crate::model::{Kind as Order, Lane, Packet, Records, next_start, rate_of, transmission};
-use crate::numbers::{NEVER, Ps};
 
 impl Port {
     /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure

@@ -15,7 +15,7 @@ use crate::fast::bits::of_bits;
 use crate::fast::frame::Entry;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, Packet, Switching, precedes};
+use crate::model::{Key, Kind, Packet, Switching};
 use crate::net::{Net, Ps};
 use cnsim_scheme_api::RampAt;
 
@@ -42,7 +42,7 @@ pub(crate) fn catch_up(switch: &mut Switch, base: Ps, end: Ps, net: &Net, wires:
     loop {
         let rare = switch.rare_before(end);
         match switch.early.due_looks.iter().enumerate().min_by_key(|(_, d)| d.key) {
-            Some((i, &due)) if precedes(due.key, rare) => {
+            Some((i, &due)) if due.key < rare => {
                 switch.early.due_looks.swap_remove(i);
                 look(switch, due.port.into(), due.key.0, due.frames_after as usize, net, wires);
             }
