@@ -62,7 +62,7 @@ impl Part {
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
     fn renumber(&mut self, new: impl Fn(u32) -> u32) {
         for h in &mut self.hosts {
-            h.port.link.iter_mut().for_each(|link| link.peer = new(link.peer));
+            h.port.link.peer = new(h.port.link.peer);
         }
         self.guests.iter_mut().for_each(|guest| guest.renumber(&new));
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {

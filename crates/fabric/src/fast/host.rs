@@ -21,7 +21,7 @@ use crate::model::{
     Data, Direct, Key, Kind, MANAGED, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, Transmitter,
     is_stopped, line,
 };
-use crate::net::{NEVER, Net, Ps};
+use crate::net::{Link, NEVER, Net, Ps};
 use crate::spec::HostSpec;
 use std::slice::from_mut;
 
@@ -108,7 +108,7 @@ pub(crate) struct Host {
     /// A bin of the recording ends, or a fault says something.
     tick: Ps,
     /// A frame stands on its link as its transmission starts, unless that ends no earlier than the run.
-    pub(crate) port: Transmitter<Frame, [Paused; 1]>,
+    pub(crate) port: Transmitter<Frame, [Paused; 1], Link>,
     pub(crate) sides: Sides<Frame>,
 }
 
@@ -117,7 +117,7 @@ impl Host {
         let link = line(net, id);
         let sides = Sides::new(spec, (id, 0), &link, net);
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
-        let port = Transmitter::new(0, Some(link), [Paused::default()]);
+        let port = Transmitter::new(0, link, [Paused::default()]);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
         let (due, now, tick) = (Ps(0), Ps(0), Ps(0));
         let mut host = Self { due, now, alone_until: due, simple, kick: false, inbox: 0, tick, port, sides };
@@ -164,7 +164,7 @@ impl Host {
     /// Faults of its port say what is due, or what follows from so many bytes of data that `arrived`.
     #[cold]
     fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
-        let (at, Some(link)) = (self.moment(net), &self.port.link) else { return };
+        let (at, link) = (self.moment(net), &self.port.link);
         let send = |pause| wires.send(link, &Frame::of_pause(pause, net), true, at);
         Sides::fail(from_mut(&mut self.sides), arrived.map(|len| (len, 0)), at, send);
         self.note_ticks();
@@ -196,11 +196,11 @@ impl Host {
     #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         self.port.begin(None, (MANAGED, frame.len), self.now);
-        let (now, Some(link)) = (self.port.until, &self.port.link) else { return };
+        let now = self.port.until;
         if now >= net.duration {
             self.port.sends = Some(frame);
         } else {
-            self.sides.leave(&frame, link, wires, Moment { now, net });
+            self.sides.leave(&frame, &self.port.link, wires, Moment { now, net });
         }
     }
 

@@ -131,13 +131,13 @@ impl Left {
     }
 }
 
-/// A transmitter. What it sends is known by a `T`; a `P` holds XOFF of its classes.
+/// A transmitter. What it sends is known by a `T`; a `P` holds XOFF of its classes; an `L` is its link, or none.
 #[derive(Debug)]
-pub(crate) struct Transmitter<T, P = Vec<Paused>> {
+pub(crate) struct Transmitter<T, P = Vec<Paused>, L = Option<Link>> {
     /// Number of its port at the node.
     pub(crate) port: u16,
     /// Link of the port; none: nothing ever leaves.
-    pub(crate) link: Option<Link>,
+    pub(crate) link: L,
     /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
@@ -147,10 +147,10 @@ pub(crate) struct Transmitter<T, P = Vec<Paused>> {
     pub(crate) until: Ps,
 }
 
-impl<T, P: AsRef<[Paused]>> Transmitter<T, P> {
+impl<T, P: AsRef<[Paused]>, L: Copy + Into<Option<Link>>> Transmitter<T, P, L> {
     /// An idle one.
-    pub(crate) fn new(port: u16, link: Option<Link>, paused: P) -> Self {
-        let service = link.map_or(TxRate::default(), |l| l.tx);
+    pub(crate) fn new(port: u16, link: L, paused: P) -> Self {
+        let service = link.into().map_or(TxRate::default(), |l| l.tx);
         Self { port, link, service, paused, sends: None, until: NEVER }
     }
     /// If idle, it will look for a frame at the end of this moment.
@@ -161,7 +161,7 @@ impl<T, P: AsRef<[Paused]>> Transmitter<T, P> {
     }
     /// Rate at which frames of a lane are sent.
     fn rate(&self, lane: Lane) -> TxRate {
-        rate_of(lane, self.service, self.link.map_or(TxRate::default(), |l| l.tx))
+        rate_of(lane, self.service, self.link.into().map_or(TxRate::default(), |l| l.tx))
     }
     /// Is a lane stopped?
     pub(crate) fn is_stopped(&self, lane: Lane) -> bool {
@@ -192,7 +192,7 @@ impl<T, P: AsRef<[Paused]>> Transmitter<T, P> {
     pub(crate) fn finish(&mut self) -> (T, Link) {
         changes("transmitter", if self.sends.is_some() { "sending" } else { "idle" }, "idle");
         self.until = NEVER;
-        let Some(ended) = self.sends.take().zip(self.link) else { broken("nothing ends at this port") };
-        ended
+        let ended = self.sends.take().zip(self.link.into());
+        ended.unwrap_or_else(|| broken("nothing ends at this port"))
     }
 }
