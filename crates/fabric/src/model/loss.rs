@@ -153,8 +153,13 @@ impl<F: Packet> Losses<F> {
             drops.add(left, u64::from(lost));
         }
         match &mut port.kept {
-            Some(kept) if left < port.cut && kept.len() < self.limit => kept.push((left, lost, whole(frame))),
-            _ => port.cut = port.cut.min(left),
+            // An XOFF may come after a frame that leaves later: the last that has left is left out, not the last that came.
+            Some(kept) if left < port.cut => {
+                let at = kept.iter().rposition(|before| before.0 <= left).map_or(0, |before| before + 1);
+                kept.insert(at, (left, lost, whole(frame)));
+                port.cut = if kept.len() > self.limit { kept.pop().map_or(left, |last| last.0) } else { port.cut };
+            }
+            _ => {}
         }
         lost
     }
