@@ -82,8 +82,7 @@ fn agreed(random: &Random, seed: u64, change: impl Fn(&mut RunSpec, u64)) -> Out
     spec.record.trips = !seed.is_multiple_of(3);
     change(&mut spec, seed);
     if spec.record.trips {
-        spec.record.flow_events =
-            (1..spec.hosts.len() as u32).map(|n| (NodeId(n - 1), NodeId(n))).collect();
+        spec.record.flow_events = (1..spec.hosts.len() as u32).map(|n| (NodeId(n - 1), NodeId(n))).collect();
     }
     let out = common::agreed(&spec, seed, ways(seed));
     out.hosts.iter().flat_map(|host| &host.transfers.trips).for_each(cuts_add_up);

@@ -152,14 +152,11 @@ impl<F: Packet> Losses<F> {
             bits.add(left, u64::from(frame.bytes()) * 8);
             drops.add(left, u64::from(lost));
         }
-        match &mut port.kept {
-            // An XOFF may come after a frame that leaves later: the last that has left is left out, not the last that came.
-            Some(kept) if left < port.cut => {
-                let at = kept.iter().rposition(|before| before.0 <= left).map_or(0, |before| before + 1);
-                kept.insert(at, (left, lost, whole(frame)));
-                port.cut = if kept.len() > self.limit { kept.pop().map_or(left, |last| last.0) } else { port.cut };
-            }
-            _ => {}
+        // An XOFF may come after a frame that leaves later: the last that has left is left out, not the last that came.
+        if let Some(kept) = port.kept.as_mut().filter(|_| left < port.cut) {
+            let at = kept.iter().rposition(|before| before.0 <= left).map_or(0, |before| before + 1);
+            kept.insert(at, (left, lost, whole(frame)));
+            kept.drain(self.limit.min(kept.len())..).for_each(|last| port.cut = last.0);
         }
         lost
     }

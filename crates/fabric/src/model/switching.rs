@@ -129,8 +129,8 @@ pub(crate) trait Switching<'n, C> {
     fn bring_before(&mut self, _: usize, _: &mut C) {}
     /// Brings an output up to the moment at which this data comes.
     fn meet(&mut self, _: usize, _: &Self::Frame, _: &mut C) {}
-    /// What stands in a queue of data, but arrives after this moment, or after a probe of this moment.
-    fn ahead(&self, _: usize, _: Option<&Self::Frame>) -> Self::Ahead {
+    /// What stands in a queue of data, but arrives after this moment, or after a probe of it.
+    fn ahead(&self, _: usize, _probed: bool) -> Self::Ahead {
         Self::Ahead::default()
     }
     /// XON follows as a transmission starts: ports that look for a frame before that one have done so.
@@ -187,7 +187,7 @@ pub(crate) trait Switching<'n, C> {
                 if let Some((number, slot)) = self.memory(0).0.timers.pop() {
                     let at = of_timer(number);
                     self.bring(at.0, with);
-                    let ahead = self.ahead(at.0, None);
+                    let ahead = self.ahead(at.0, false);
                     self.wake(at, Verb::Timer(Slot(slot)), ahead, with);
                 }
             }
@@ -359,7 +359,7 @@ pub(crate) trait Switching<'n, C> {
     fn probed(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C) -> bool {
         let Some((flow, mut probe)) = Self::outside(with).probe(frame) else { return false };
         self.bring(out, with);
-        let ahead = self.ahead(out, Some(frame));
+        let ahead = self.ahead(out, true);
         let of = (out, usize::from(frame.class()));
         let answered = self.wake(of, Verb::Probe(&mut probe, flow), ahead, with);
         Self::outside(with).write_probe(frame, probe);

@@ -2,7 +2,7 @@
 //! control is placed ahead of its time; what a sample writes is written where the frame stands by then.
 
 use super::{Port, Switch, ToCome, calm, early, near};
-use crate::fast::frame::{Entry, Frame, Kind, Ring};
+use crate::fast::frame::{Entry, Frame, Ring};
 use crate::fast::wires::Wires;
 use crate::model::{
     At, By, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Signal, Switching,
@@ -164,11 +164,12 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         }
         calm::count_cells(self, out, frame.len);
     }
-    fn ahead(&self, out: usize, probe: Option<&Frame>) -> ToCome {
-        let Some(probe) = probe else { return self.ports[out].later(self.now + Ps(1)) };
-        let ahead = if self.early.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
-        // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
-        ToCome { control_from: (probe.kind() == Kind::Control).then_some(probe.input), ..ahead }
+    fn ahead(&self, out: usize, probed: bool) -> ToCome {
+        // Control of this moment that stands there came before a probe: it is stored ahead up to the first input with one.
+        match (probed, self.early.may_be_ahead) {
+            (true, false) => ToCome::default(),
+            _ => self.ports[out].later(self.now + Ps(u64::from(!probed))),
+        }
     }
     fn look_before(&mut self, signal: Signal, by: By, (net, wires): &mut With<'n, 'w>) {
         let port = &self.ports[by.0];

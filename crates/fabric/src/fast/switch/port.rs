@@ -163,8 +163,6 @@ pub(crate) struct ToCome {
     pub(crate) bytes_to_come: u64,
     /// Bytes of data to come, which the countdown counts.
     pub(super) data_to_come: u64,
-    /// Control of this moment by this input and later ones; none: no control of this moment is to come.
-    pub(super) control_from: Option<u16>,
 }
 
 impl ToCome {
@@ -230,9 +228,7 @@ impl Port {
     }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: Ps, to_come: ToCome) -> Queue {
-        let until = (now.0, to_come.control_from.unwrap_or(u16::MAX));
-        let later =
-            self.ahead.control.entries().iter().rev().take_while(|e| (e.ready.0, e.frame.input) >= until);
+        let later = self.ahead.control.entries().iter().rev().take_while(|e| e.ready > now);
         let control = self.ahead.bytes - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control, self.left.bytes);
